@@ -84,7 +84,11 @@ func (s *slot) current(ctx context.Context) *process {
 	for s.process == nil || s.process.killed() {
 		s.boots++
 		random := chance(s.Seed, s.index, s.number<<32|s.boots)
-		p, err := boot(ctx, s.cluster, s.service.keyspace, s.service.ahead(random), s.service.mode)
+		var sets []tables.Described
+		if s.number == consumers { // the last one
+			sets = s.service.of.sets
+		}
+		p, err := boot(ctx, s.cluster, s.service.keyspace, s.service.ahead(random), s.service.mode, sets...)
 		if err == nil {
 			s.process = p
 			continue
@@ -275,8 +279,10 @@ func (p *process) acknowledge(row gocql.UUID, at int64) {
 // maxSkew is the default of [writer.MaxClockSkew].
 const maxSkew = 10 * time.Second
 
-// boot starts a process whose clock is ahead.
-func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, ahead time.Duration, mode writer.Option) (*process, error) {
+// boot starts a process whose clock is ahead, and which resumes what is of these sets, if there are any.
+func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, ahead time.Duration, mode writer.Option, sets ...tables.Described) (
+	*process, error,
+) {
 	p := &process{acked: make(map[gocql.UUID]int64)}
 	p.ahead.Store(int64(ahead))
 	p.ctx, p.cancel = context.WithCancel(ctx)
@@ -289,7 +295,11 @@ func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, ahead 
 		p.cancel()
 		return nil, err
 	}
-	p.writer, err = writer.New(p.session, writer.WithClock(writer.NewClock(p.now)), writer.ClaimGrace(2*time.Second), mode)
+	options := []writer.NewOption{writer.WithClock(writer.NewClock(p.now)), writer.ClaimGrace(2 * time.Second), mode}
+	if len(sets) > 0 {
+		options = append(options, writer.Resumes(sets...))
+	}
+	p.writer, err = writer.New(p.session, options...)
 	return p, err
 }
 

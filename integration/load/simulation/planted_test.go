@@ -88,6 +88,11 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"Versioned: (account .* by status|[0-9]+ divergences of accounts)",
 	},
 	{
+		"a Resume says that the query tables have what another client has left, and sends nothing", "internal/decide/versioned/base.go",
+		"\t\tif row, err = whole.Read(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n", "\t\tif err == nil {\n\t\t\treturn nil\n\t\t}\n",
+		"Versioned: (account .* by status|[0-9]+ divergences of accounts)",
+	},
+	{
 		"a patch that comes after its end deletes the row", "internal/statement/mutation.go",
 		"\tout := new(Mutation)\n\tm.compileMerge(out, keys, key, at, ended)\n",
 		"\t_ = ended\n\tout := &Mutation{Args: AppendArgs([]any{at}, key)}\n\tout.Statement, out.Names = RemoveText(Qualified(m.Keyspace, m.Table), keys)\n",
